@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
@@ -26,6 +27,14 @@ encode = msgspec.json.Encoder(enc_hook=lambda value: dict(value)).encode
 """JSON of any answer: manifests, dataclasses, datetimes, durations."""
 
 
+def _encoded(value: Any) -> bytes:
+    try:
+        return encode(value)
+    except UnicodeEncodeError:  # half a surrogate pair, which a text of JSON can hold, and no UTF-8
+        plain = msgspec.to_builtins(value, enc_hook=dict)
+        return json.dumps(plain, ensure_ascii=False).encode(errors="replace")
+
+
 class Bodies:
     """What this process stored lately; makes the bodies that one record must carry.
 
@@ -44,7 +53,10 @@ class Bodies:
 
     def raw(self, value: Any, *, is_secret: bool = False) -> bytes:
         """The JSON of a value, without Secret data."""
-        text: bytes = encode(value)
+        try:
+            text = _encoded(value)
+        except RecursionError:  # nested so deeply that no API server would take it
+            return encode(self._redactor.stand_in(value))
         with self._lock:
             if is_secret or may_hold_secret(text) or self._redactor.knows(text):
                 return encode(self._redactor.clean(msgspec.json.decode(text), is_secret=is_secret))

@@ -233,6 +233,7 @@ class Runner:
 
     def _finish(self, claim: Claim, progress: UnderWay, took_ms: float) -> RunResult:
         jobs = self._jobs(progress, progress.announced)
+        progress.only_encodable()
         run = Run(
             id=progress.run_id,
             step=claim.step,

@@ -37,3 +37,8 @@ class UnderWay:
     read_set: bytes = b""
     traceback: str = ""
     code: str = ""
+
+    def only_encodable(self) -> None:
+        """Leave no half of a surrogate pair in what is said: somebody's text may have it, and UTF-8 has not."""
+        for name in ("message", "summary", "traceback"):
+            setattr(self, name, getattr(self, name).encode(errors="replace").decode())

@@ -7,6 +7,8 @@ import ssl
 from functools import lru_cache
 from pathlib import Path
 
+from shared.adapters.tls import as_ascii
+
 
 class Unreadable(Exception):
     """An authority is no certificate in PEM; the message says so as Go does."""
@@ -27,7 +29,7 @@ def trusting(authority: str, own: Path | None = None) -> ssl.SSLContext:
         context.load_default_certs()
         return context
     try:
-        context.load_verify_locations(cadata=base64.b64decode(authority).decode("ascii"))
+        context.load_verify_locations(cadata=as_ascii(base64.b64decode(authority).decode(errors="replace")))
     except (ssl.SSLError, ValueError) as error:
         why = "unable to load root certificates: unable to parse bytes as PEM block"
         raise Unreadable(why) from error

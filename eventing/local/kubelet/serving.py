@@ -21,6 +21,7 @@ from eventing.local.kubelet.pods import address_of, ports_of
 from eventing.local.kubelet.requests import insist
 from eventing.packages.requester import FrontProxy
 from shared.adapters.kube import KubeClient
+from shared.adapters.tls import as_ascii
 from shared.api.manifest import ReadOnly, annotations_of
 from shared.kinds import CONFIG_MAP, Ref
 from shared.names import KUBELET_SERVE
@@ -52,7 +53,7 @@ async def serving(
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         if front_proxy.authority:
             context.verify_mode = ssl.CERT_OPTIONAL
-            context.load_verify_locations(cadata=front_proxy.authority)
+            context.load_verify_locations(cadata=as_ascii(front_proxy.authority))
         certificate = _Certificate(cluster, pod, root, context)
         await certificate.take()
         runner = web.ServerRunner(

@@ -123,3 +123,15 @@ def test_threads_carry_a_body_once_between_them() -> None:
         recorder.record(Run("run", "demo/step", str(REF), 0, 1.0, "0"), fresh)
         carried.append(len(fresh))
     assert carried == [1, 0]
+
+
+def test_what_no_encoder_takes_is_kept_nevertheless() -> None:
+    """A write that was not sent may hold it; the others of its run are done."""
+    bodies = Bodies(Redactor(b"key"), Time())
+    fresh: dict[str, msgspec.Raw] = {}
+    halved = bodies.keep(a_body(text="a\ud800b"), fresh)
+    assert msgspec.json.decode(fresh[halved])["data"] == {"text": "a?b"}
+    deep: Any = "x"
+    for _ in range(100_000):
+        deep = [deep]
+    assert bytes(fresh[bodies.keep({"data": deep}, fresh)]).startswith(b'"redacted:')

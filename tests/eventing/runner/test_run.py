@@ -23,6 +23,7 @@ from eventing.journal.records import Run, unpack_run
 from eventing.routes import Route, by_subject
 from eventing.runner import Runner, Steps
 from eventing.runner.lease import TIME_SLICE_SECONDS, CheckLease, Lease
+from eventing.runner.steps import Step, step_of
 from eventing.workqueue import Claim
 from eventing.workqueue.run_result import RunResult
 from shared import names
@@ -30,6 +31,7 @@ from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest
 from shared.kinds import CONFIG_MAP, Ref
 from shared.ports import Cluster
+from shared.step import Outcome
 from tests.eventing.effects.fake_api import FakeApi
 from tests.kit.cluster import FixedClock
 
@@ -118,6 +120,20 @@ def test_a_bug_is_counted_with_its_traceback(step: str, message: str) -> None:
     assert message in result.message
     assert "Traceback" in record_of(result).traceback
     assert [(line["event"], line["log_level"]) for line in lines] == [("step_done", "error")]
+
+
+def test_a_message_with_half_a_character_is_stored_without_it() -> None:
+    def fail(_: Ref) -> Outcome:
+        raise ValueError("a\ud800b")
+
+    class OneStep(Steps):
+        def __getitem__(self, name: str) -> Step:
+            return step_of(name, fail, "0")
+
+    api = FakeApi()
+    result = Runner({Cluster: api}, api, FixedClock(), steps=OneStep()).run(a_claim("fail"), lambda *_: True)
+    assert (result.failure, result.message) == ("bug", "ValueError: a?b")
+    assert record_of(result).decisions[0].summary == "ValueError: a?b"
 
 
 def test_one_wide_line_reports_a_run() -> None:
