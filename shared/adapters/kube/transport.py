@@ -120,7 +120,8 @@ class Transport:
             rest = max(0.0, self._resting_until - time.monotonic())
             if rest >= patience.seconds_left():
                 raise ApiError(0, "Unreachable", f"{self.connection.origin}: no time left in this run to ask it")
-            time.sleep(rest)
+            if rest:
+                time.sleep(rest)
             reply = exchange()
             pause = seconds_of(reply.retry_after) if reply.status == HTTPStatus.TOO_MANY_REQUESTS else 0.0
             if not (pause and tries_left):
