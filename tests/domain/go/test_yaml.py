@@ -261,3 +261,10 @@ def test_keys_are_not_merged_without_end(many: int) -> None:
     text = f"a: &a\n{keys}\nb:\n  <<: [{', '.join(['*a'] * many)}]\n"
     with costing_at_most(20, "each of so many aliases has so many keys"), pytest.raises(YamlError, match="aliasing"):
         load(text)
+
+
+def test_many_merged_keys_are_no_excess_beside_as_many_others() -> None:
+    keys, others = (" ".join(f"{letter}{number}: 1," for number in range(2000)) for letter in "ko")
+    merged = "\n".join(f"m{number}: {{<<: *a}}" for number in range(60))
+    found = load(f"a: &a {{{keys}}}\nothers: {{{others}}}\n{merged}")
+    assert found["m59"] == found["a"]
