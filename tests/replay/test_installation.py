@@ -104,6 +104,7 @@ def waiting_plan(found: Installation) -> str:
         return [plan.name for plan in plans if plan.phase == "RequiresApproval" and not plan.is_approved]
 
     name = wait_for(waiting, "a plan to approve")[0]
+    found.until_it_rests()  # on a busy machine something else may change while he reads
     time.sleep(READING_SECONDS)
     return name
 
