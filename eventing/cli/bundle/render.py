@@ -13,12 +13,9 @@ from eventing.cli.catalog.source import (
     LevelOption,
     Rendering,
     check_form,
-    check_level,
-    check_template,
     write,
 )
 from eventing.cli.catalog.source import render as rendered
-from eventing.cli.failure import USAGE, CliError
 from eventing.cli.inputs.pulling import pulling
 
 
@@ -37,8 +34,5 @@ def render(
 ) -> None:
     """Print the olm.bundle of each bundle; `olmf catalog render` takes catalogs, too."""
     check_form(output)
-    if migrate and migrate_level:
-        raise CliError("--migrate and --migrate-level exclude each other", USAGE)
-    check_level(migrate_level)
-    check_template(image_template)
-    write(rendered(bundles, Rendering(BUNDLES, image_template, "all" if migrate else migrate_level)), output)
+    rendering = Rendering.of_options(migrate_level, image_template, migrate=migrate, kinds=BUNDLES)
+    write(rendered(bundles, rendering), output)

@@ -12,12 +12,9 @@ from eventing.cli.catalog.source import (
     LevelOption,
     Rendering,
     check_form,
-    check_level,
-    check_template,
     write,
 )
 from eventing.cli.catalog.source import render as rendered
-from eventing.cli.failure import USAGE, CliError
 from eventing.cli.inputs.pulling import pulling
 
 
@@ -38,9 +35,5 @@ def render(
 ) -> None:
     """Print the documents of catalogs and bundles, in the order that `opm render` gives them. Nothing is validated."""
     check_form(output)
-    if migrate and migrate_level:
-        raise CliError("--migrate and --migrate-level exclude each other", USAGE)
-    check_level(migrate_level)
-    check_template(image_template)
-    level = "all" if migrate else migrate_level
-    write(rendered(references, Rendering(template=image_template, level=level)), output)
+    rendering = Rendering.of_options(migrate_level, image_template, migrate=migrate)
+    write(rendered(references, rendering), output)

@@ -6,7 +6,7 @@ import enum
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -50,6 +50,7 @@ class Kind(enum.Enum):
     BUNDLE_IMAGE = "bundle image"
 
 
+ANYTHING: Final = frozenset(Kind)
 CATALOGS: Final = frozenset({Kind.CATALOG, Kind.CATALOG_IMAGE})
 BUNDLES: Final = frozenset({Kind.BUNDLE, Kind.BUNDLE_IMAGE})
 
@@ -103,11 +104,23 @@ def _unread(error: OSError) -> CliError:
 class Rendering:
     """What is made of references, and which of them are taken."""
 
-    kinds: frozenset[Kind] = field(default_factory=lambda: frozenset(Kind))
+    kinds: frozenset[Kind] = ANYTHING
     template: str = ""
     """The image of a bundle on this machine, with placeholders; it has none when empty."""
     level: str = ""
     """The last migration to run; none runs when empty."""
+
+    @classmethod
+    def of_options(
+        cls, level: str, template: str, *, migrate: bool = False, kinds: frozenset[Kind] = ANYTHING
+    ) -> Rendering:
+        """As the options of a verb ask for it; to `migrate` is to run all migrations. CliError when they cannot be."""
+        if migrate and level:
+            raise CliError("--migrate and --migrate-level exclude each other", USAGE)
+        check_level(level)
+        if template.count("{{") != template.count("}}"):
+            raise CliError(f"invalid image reference template: {template}: a placeholder is not closed", USAGE)
+        return cls(kinds, template, "all" if migrate else level)
 
 
 def render(references: Iterable[str], rendering: Rendering) -> Config:
@@ -232,12 +245,6 @@ def check_form(output: str, forms: tuple[str, ...] = ("json", "yaml")) -> None:
     """CliError when a catalog cannot be printed like this."""
     if output not in forms:
         raise CliError(f'invalid --output value "{output}", expected ({"|".join(forms)})', USAGE)
-
-
-def check_template(template: str) -> None:
-    """CliError when a template of an image reference is not complete."""
-    if template.count("{{") != template.count("}}"):
-        raise CliError(f"invalid image reference template: {template}: a placeholder is not closed", USAGE)
 
 
 def check_level(level: str) -> None:

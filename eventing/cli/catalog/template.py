@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -19,8 +20,6 @@ from eventing.cli.catalog.source import (
     LevelOption,
     Rendering,
     check_form,
-    check_level,
-    check_template,
     opened,
     write,
 )  # fmt: skip
@@ -34,6 +33,11 @@ from shared.domain.authoring.writing.write import Form
 
 TemplateArgument = Annotated[str, typer.Argument(metavar="[FILE]", help="The template; else stdin.")]
 PictureOption = Annotated[str, typer.Option("-o", "--output", help="json, yaml or mermaid.")]
+_TYPES = {
+    "basic": "Render a catalog whose bundles are only images (olm.template.basic).",
+    "semver": "Render channels made from versions (olm.semver).",
+    "substitutes": "Render a catalog in which bundles stand in for others (olm.template.substitutes).",
+}
 FORMS = ("json", "yaml", "mermaid")
 _LARGEST = 64 * 2**20
 
@@ -42,39 +46,26 @@ def register(group: typer.Typer) -> None:
     """Add the verbs."""
     below = typer.Typer(name="template", help="Catalogs from templates: basic, semver, substitutes, composite.",
                         no_args_is_help=True)  # fmt: skip
-    for verb in (basic, semver, substitutes, composite, render, convert):
+    for kind, what in _TYPES.items():
+        below.command(kind)(pulling(_verb(kind, what)))
+    for verb in (composite, render, convert):
         below.command()(pulling(verb))
     group.add_typer(below)
 
 
-def basic(
-    file: TemplateArgument = STDIN,
-    output: PictureOption = "json",
-    migrate_level: LevelOption = "",
-    image_template: ImageTemplateOption = "",
-) -> None:
-    """Render a catalog whose bundles are only images (olm.template.basic)."""
-    _print("basic", file, output, Rendering(template=image_template, level=migrate_level))
+def _verb(kind: str, what: str) -> Callable[..., None]:
+    """The verb of one type of template."""
 
+    def render_one(
+        file: TemplateArgument = STDIN,
+        output: PictureOption = "json",
+        migrate_level: LevelOption = "",
+        image_template: ImageTemplateOption = "",
+    ) -> None:
+        _print(kind, file, output, Rendering.of_options(migrate_level, image_template))
 
-def semver(
-    file: TemplateArgument = STDIN,
-    output: PictureOption = "json",
-    migrate_level: LevelOption = "",
-    image_template: ImageTemplateOption = "",
-) -> None:
-    """Render channels made from versions (olm.semver)."""
-    _print("semver", file, output, Rendering(template=image_template, level=migrate_level))
-
-
-def substitutes(
-    file: TemplateArgument = STDIN,
-    output: PictureOption = "json",
-    migrate_level: LevelOption = "",
-    image_template: ImageTemplateOption = "",
-) -> None:
-    """Render a catalog in which bundles stand in for others (olm.template.substitutes)."""
-    _print("substitutes", file, output, Rendering(template=image_template, level=migrate_level))
+    render_one.__doc__ = what
+    return render_one
 
 
 def render(
@@ -90,7 +81,8 @@ def render(
         raise CliError("template render: at most [TYPE] [FILE]", USAGE)
     if kind and kind not in SCHEMAS:
         raise CliError(f'invalid template type "{kind}", must be one of: [{" ".join(SCHEMAS)}]', USAGE)
-    _print(kind, arguments[0] if arguments else STDIN, output, Rendering(template=image_template, level=migrate_level))
+    rendering = Rendering.of_options(migrate_level, image_template)
+    _print(kind, arguments[0] if arguments else STDIN, output, rendering)
 
 
 def convert(
@@ -112,8 +104,6 @@ def convert(
 
 def _print(kind: str, file: str, output: str, rendering: Rendering) -> None:
     check_form(output, FORMS)
-    check_level(rendering.level)
-    check_template(rendering.template)
     config = rendered(_content(file), kind, rendering)
     if output == "mermaid":
         sys.stdout.write(drawn(config, GraphOptions(), output))
