@@ -10,6 +10,7 @@ import msgspec
 
 from eventing.journal.records import Decision
 from shared.adapters.kube.reported import PresentRun
+from shared.domain.go.text import encodable
 from shared.step import Emit
 
 
@@ -40,5 +41,5 @@ class UnderWay:
 
     def only_encodable(self) -> None:
         """Leave no half of a surrogate pair in what is said: somebody's text may have it, and UTF-8 has not."""
-        for name in ("message", "summary", "traceback"):
-            setattr(self, name, getattr(self, name).encode(errors="replace").decode())
+        texts = (self.message, self.summary, self.traceback)
+        self.message, self.summary, self.traceback = map(encodable, texts)

@@ -31,9 +31,8 @@ class _Owned:
 
     def is_lost(self, present: dict[Ref, str]) -> bool:
         """Whether the owner has the version that was read, or is no owner now as it was none then."""
-        is_owner = self.found is not None and names.COPIED_FROM not in self.found.labels
-        read = self.found.resource_version if self.found and is_owner else None
-        return self.owner is None or present.get(self.owner) == read
+        read = self.found and names.COPIED_FROM not in self.found.labels and self.found.resource_version
+        return self.owner is None or present.get(self.owner) == (read or None)
 
 
 def deletes(objects: Iterable[Object]) -> Iterator[Delete]:

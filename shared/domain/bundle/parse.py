@@ -100,13 +100,9 @@ def _entries(found: Documents, shape: Struct) -> tuple[tuple[str, Any], ...]:
     """Type and value of each entry of the first document with such a list; what comes from YAML is sorted by keys."""
     [field] = shape.fields
     for path, document in found.by_path.items():
-        arranged = _as_it_is if path in found.in_json else ordered
         listed = shape.read(document).get(field) if isinstance(document, Mapping) else None
         if isinstance(listed, list) and listed:
             entries = (PROPERTY.read(entry) for entry in listed if isinstance(entry, dict))
-            return tuple((text_of(entry.get("type")), arranged(entry.get("value"))) for entry in entries)
+            pairs = ((text_of(entry.get("type")), entry.get("value")) for entry in entries)
+            return tuple((kind, value if path in found.in_json else ordered(value)) for kind, value in pairs)
     return ()
-
-
-def _as_it_is(value: Any) -> Any:  # why: any JSON value
-    return value

@@ -67,7 +67,8 @@ class _Search:
             return None  # not even an installed version that cannot be read matters here
         for name, holds in self.rules(catalog.offer):
             kept = [bundle for bundle in left if holds(bundle)]
-            removed = [bundle.name for bundle in _best_first(left, frozenset()) if not holds(bundle)]
+            gone = [bundle for bundle in left if not holds(bundle)]
+            removed = [bundle.name for bundle in _best_first(gone, frozenset())]
             there = self._other_channels(catalog.offer) if name == "channel" else ()
             self.trace.append(Step(catalog.name, name, len(kept), tuple(removed), there))
             left = kept

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import Any
 
+from shared.domain.go.text import encodable
+
 _REMEMBERED = 256
 """Characters of a text, and of a pattern, whose answer is remembered: names, reasons and times come again and again."""
 
@@ -16,17 +18,12 @@ def matches(pattern: str, text: str) -> bool | None:
 
 
 def _matches(pattern: str, text: str) -> bool | None:
-    encoded = {"text": _encodable(text), "pattern": _encodable(pattern)}
+    encoded = {"text": encodable(text), "pattern": encodable(pattern)}
     result = _search().eval(data=encoded).value()
     return result if isinstance(result, bool) else None
 
 
 _remembered = lru_cache(maxsize=4096)(_matches)
-
-
-def _encodable(text: str) -> str:
-    """The text without halves of surrogate pairs, which the library cannot take."""
-    return text.encode(errors="replace").decode()
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Text functions of Go: quoted strings, base64, case folding of field names."""
+"""Text functions of Go: quoted strings, UTF-8, base64, case folding of field names."""
 
 from __future__ import annotations
 
@@ -40,6 +40,11 @@ def _escaped(character: str) -> str:
 
 
 @lru_cache(maxsize=4096)
+def encodable(text: str) -> str:
+    """The text without halves of surrogate pairs, which JSON can escape, and for which UTF-8 has no bytes."""
+    return text.encode(errors="replace").decode()
+
+
 def fold(name: str) -> str:
     """The folded name of a field; a decoder treats names with the same folded name as equal."""
     return name.lower().replace("ſ", "s")

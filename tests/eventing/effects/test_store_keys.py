@@ -13,7 +13,6 @@ import pytest
 from eventing.effects import Effects
 from eventing.journal.recorder import Recorder
 from eventing.runner import Runner
-from eventing.runner.steps import Step, Steps, step_of
 from eventing.workqueue import Claim
 from shared.adapters.keys import StoredKeys, x509
 from shared.adapters.keys.stored import public_part
@@ -21,6 +20,7 @@ from shared.api.manifest import Manifest
 from shared.kinds import SECRET, Ref
 from shared.ports import Clock, Cluster, Keys
 from shared.step import Outcome, StoreKeys
+from tests.kit.one_step import OneStep
 from tests.kit.world import World
 
 REF = SECRET.ref("cert", "ns")
@@ -37,11 +37,6 @@ def store(ref: Ref, clock: Clock, keys: Keys) -> Outcome:
     return Outcome((StoreKeys(MANIFEST, texts, {"tls.key": pair.key}),), summary=str(keys.stored(ref)))
 
 
-class OneStep(Steps):
-    def __getitem__(self, name: str) -> Step:
-        return step_of(name, store, "0")
-
-
 def a_world() -> World:
     world = World()
     world.objects.setdefault_namespace("ns")
@@ -51,7 +46,7 @@ def a_world() -> World:
 def run(world: World) -> bytes:
     """The record of one run."""
     keys = StoredKeys(world)
-    runner = Runner({Keys: keys, Cluster: world}, world.api, world, steps=OneStep(), recorder=Recorder(b"0" * 16))
+    runner = Runner({Keys: keys, Cluster: world}, world.api, world, steps=OneStep(store), recorder=Recorder(b"0" * 16))
     return runner.run(Claim("x/store", REF, "x", "direct", 1), lambda *_: True).record
 
 

@@ -8,13 +8,13 @@ import pytest
 
 from eventing.runner import Runner, Steps
 from eventing.runner.contested import BURST, FORGOTTEN_SECONDS, LONGEST_SECONDS, MOST, Contested, digest
-from eventing.runner.steps import Step, step_of
 from shared.kinds import CONFIG_MAP, Ref
 from shared.ports import Cluster
 from shared.step import Apply, Delete, Merge, Outcome, Record, Replace, SetStatus, Write
 from tests.eventing.effects.fake_api import FakeApi
 from tests.eventing.runner.test_run import ONE, a_claim, a_map, record_of
 from tests.kit.cluster import FixedClock
+from tests.kit.one_step import OneStep
 
 KEY = ("demo/mark_map", ONE)
 MARK = (Merge(ONE, {"data": {"seen": "1"}}, "7"),)
@@ -136,11 +136,7 @@ def test_a_status_that_changes_beside_an_object_that_is_as_desired_is_no_fight()
         desired["metadata"] = {"name": ref.name, "namespace": ref.namespace}
         return Outcome((Apply(desired), SetStatus(ref, {"seen": seen}, found["metadata"]["resourceVersion"])))
 
-    class OneStep(Steps):
-        def __getitem__(self, name: str) -> Step:
-            return step_of(name, report, "0")
-
-    runner = Runner({Cluster: api}, api, FixedClock(), steps=OneStep())
+    runner = Runner({Cluster: api}, api, FixedClock(), steps=OneStep(report))
     for _ in range(BURST + 3):
         assert runner.run(a_claim("report_map"), lambda *_: True).again_in is None
     assert api.objects[ONE]["status"] == {"seen": BURST + 3}

@@ -23,7 +23,6 @@ from eventing.journal.records import Run, unpack_run
 from eventing.routes import Route, by_subject
 from eventing.runner import Runner, Steps
 from eventing.runner.lease import TIME_SLICE_SECONDS, CheckLease, Lease
-from eventing.runner.steps import Step, step_of
 from eventing.workqueue import Claim
 from eventing.workqueue.run_result import RunResult
 from shared import names
@@ -34,6 +33,7 @@ from shared.ports import Cluster
 from shared.step import Outcome
 from tests.eventing.effects.fake_api import FakeApi
 from tests.kit.cluster import FixedClock
+from tests.kit.one_step import OneStep
 
 ONE = CONFIG_MAP.ref("one", "olm")
 ROUTES = (Route(names.GROUP_CHANGED, "demo/do_nothing", itself, always),)
@@ -126,12 +126,8 @@ def test_a_message_with_half_a_character_is_stored_without_it() -> None:
     def fail(_: Ref) -> Outcome:
         raise ValueError("a\ud800b")
 
-    class OneStep(Steps):
-        def __getitem__(self, name: str) -> Step:
-            return step_of(name, fail, "0")
-
     api = FakeApi()
-    result = Runner({Cluster: api}, api, FixedClock(), steps=OneStep()).run(a_claim("fail"), lambda *_: True)
+    result = Runner({Cluster: api}, api, FixedClock(), steps=OneStep(fail)).run(a_claim("fail"), lambda *_: True)
     assert (result.failure, result.message) == ("bug", "ValueError: a?b")
     assert record_of(result).decisions[0].summary == "ValueError: a?b"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import tarfile
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,8 +14,7 @@ import pytest
 from eventing.diagnosis.replay import NotACapture, Report, open_capture, replay
 from eventing.journal import JournalIndex
 from eventing.journal.records import unpack_run
-from eventing.runner import Runner, Steps
-from eventing.runner.steps import Step, step_of
+from eventing.runner import Runner
 from eventing.workqueue import Claim
 from shared import names
 from shared.adapters.kube import ApiError
@@ -30,6 +28,7 @@ from shared.step import NOTHING, Apply, Create, Emit, Outcome, SetStatus, Wait
 from tests.eventing.effects.fake_api import FakeApi
 from tests.kit.captures import captured
 from tests.kit.cluster import FixedClock
+from tests.kit.one_step import OneStep
 
 ONE = CONFIG_MAP.ref("one", "olm")
 SOURCE = ImageSource("registry/catalog:v1", "olm")
@@ -132,18 +131,6 @@ def raise_terminal(ref: Ref) -> Outcome:
 def raise_bug(ref: Ref, cluster: Cluster) -> Outcome:
     cluster.get(ref)
     raise KeyError("one")
-
-
-@dataclass
-class OneStep(Steps):
-    """Whatever step is asked for, it is this one."""
-
-    call: Any
-    asked: list[str] = field(default_factory=list)
-
-    def __getitem__(self, name: str) -> Step:
-        self.asked.append(name)
-        return step_of(name, self.call, "0")
 
 
 def a_map(name: str = "one", **labels: str) -> Manifest:
